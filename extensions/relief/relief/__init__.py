@@ -1,0 +1,1 @@
+"""The steps from a photograph to a relief; pipeline.py puts them in order."""

@@ -1,0 +1,1 @@
+"""The part of the host that an extension may import."""

@@ -1,0 +1,1 @@
+"""Base classes of generators; see base.py."""
