@@ -38,6 +38,21 @@ static size_t log_escape(const char *raw, size_t len, char *out, size_t cap)
     return used;
 }
 
+const char *log_quote(const char *text, char out[LOG_VALUE_MAX])
+{
+    size_t used = 0;
+
+    out[used++] = '"';
+    for (; *text && used + 3 < LOG_VALUE_MAX; text++) {
+        if (*text == '"' || *text == '\\')
+            out[used++] = '\\';
+        out[used++] = *text;
+    }
+    out[used++] = '"';
+    out[used] = '\0';
+    return out;
+}
+
 void log_write(const struct log *log, enum log_level level, const char *event, const char *fmt, ...)
 {
     char raw[LOG_LINE_MAX], line[LOG_LINE_MAX];

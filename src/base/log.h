@@ -1,7 +1,8 @@
 /* log: formats `level event key=value…` lines into a sink that the owner gives.
  *
  * base does no I/O: the daemon's sink writes to stderr, a test's into a buffer. A line is cut at
- * LOG_LINE_MAX; control bytes are shown as \xNN, so a worker cannot forge a line. */
+ * LOG_LINE_MAX; control bytes are shown as \xNN, so a worker cannot forge a line. Text that is
+ * not ours goes through log_quote, so that it cannot forge a field either. */
 #ifndef HOTBUNK_BASE_LOG_H
 #define HOTBUNK_BASE_LOG_H
 
@@ -24,6 +25,11 @@ struct log {
 /* log_write(log, LOG_LEVEL_INFO, "worker.ready", "model=%s pid=%d", id, pid). */
 void log_write(const struct log *log, enum log_level level, const char *event, const char *fmt, ...)
     PRINTF(4, 5);
+
+/* Text from outside as one quoted value, so that it cannot look like further fields: "…" with
+ * quotes and backslashes escaped, cut to fit. Always terminated; returns `out`. */
+#define LOG_VALUE_MAX 1024
+const char *log_quote(const char *text, char out[LOG_VALUE_MAX]);
 
 const char *log_level_name(enum log_level level);
 

@@ -248,9 +248,10 @@ static void daemon_announce(struct daemon *daemon)
     const struct catalog *catalog = APP_OPS.catalog(daemon->app);
 
     for (size_t i = 0; i < catalog_error_count(catalog); i++) {
+        char quoted[LOG_VALUE_MAX];
         const struct catalog_error *error = catalog_error_at(catalog, i);
-        log_write(&daemon->log, LOG_LEVEL_WARN, "extension.error", "id=%s where=%s text=\"%s\"",
-                  error->id, error->where, error->text);
+        log_write(&daemon->log, LOG_LEVEL_WARN, "extension.error", "id=%s where=%s text=%s",
+                  error->id, error->where, log_quote(error->text, quoted));
     }
     log_write(&daemon->log, LOG_LEVEL_INFO, "daemon.ready",
               "version=%s pid=%ld listen=%s port=%u models=%zu state_dir=%s models_dir=%s "

@@ -342,13 +342,15 @@ static void jobs_explain_load(struct app_job *job, const struct core_command *co
 
 static void jobs_log_end(const struct app_job *job, const struct core_command *command)
 {
+    char quoted[LOG_VALUE_MAX];
+
     log_write(&job->app->log, LOG_LEVEL_INFO, "job.end",
               "job=%s model=%s end=%s queue_ms=%llu load_ms=%llu run_ms=%llu held_bytes=%llu "
-              "error=\"%s\"",
+              "error=%s",
               job->uuid, models_name(job->app, job->model), core_end_name(command->end),
               (unsigned long long)job->queue_ms, (unsigned long long)job->load_ms,
               (unsigned long long)job->run_ms, (unsigned long long)job->held_bytes,
-              job->error ? job->error : "");
+              log_quote(job->error ? job->error : "", quoted));
 }
 
 void jobs_ended(struct app *app, const struct core_command *command)

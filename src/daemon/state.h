@@ -110,8 +110,9 @@ struct app {
 
     struct app_model **models; /* by core number */
     size_t model_count;
-    struct map workers;      /* core number → struct app_worker */
-    struct map jobs;         /* core number → struct app_job, those that have not ended */
+    struct map workers; /* core number → struct app_worker */
+    struct map
+        jobs; /* core number → struct app_job, and those that ended but may still be spoken of */
     struct map jobs_by_uuid; /* app_uuid_key → struct app_job */
     uint64_t next_id;        /* of jobs, load requests and unload tokens */
 

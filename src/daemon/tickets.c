@@ -1,7 +1,7 @@
 /* tickets: callers who wait: for a job's end, a load, a release, or for events.
  *
  * A callback never comes from inside the call that made the ticket: it is due, and comes at the
- * end of the turn. */
+ * end of the turn. Events are the exception: those that are replayed come at once. */
 #include "daemon/app.h"
 
 #include <errno.h>

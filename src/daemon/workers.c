@@ -50,10 +50,12 @@ static char *workers_text(const char *text)
 
 static void workers_note_failure(struct app_worker *worker, const char *text)
 {
+    char quoted[LOG_VALUE_MAX];
+
     mem_free(worker->failure_text);
     worker->failure_text = workers_text(text);
-    log_write(&worker->app->log, LOG_LEVEL_WARN, "worker.failure", "model=%s worker=%u text=\"%s\"",
-              models_name(worker->app, worker->model), worker->id, text);
+    log_write(&worker->app->log, LOG_LEVEL_WARN, "worker.failure", "model=%s worker=%u text=%s",
+              models_name(worker->app, worker->model), worker->id, log_quote(text, quoted));
 }
 
 static void workers_on_load_failed(void *data, enum core_failure failure, const char *text)

@@ -465,9 +465,18 @@ void ndjson_maybe_exit(struct worker *worker)
         ndjson_exit_now(worker);
 }
 
+/* Timers run before I/O: after a pause its last words may lie unread, so one more turn is given.
+ * What then still holds a pipe is something outside the tree. */
 static void ndjson_drain_due(void *data)
 {
-    ndjson_exit_now(data); /* something outside the tree still holds a pipe */
+    struct worker *worker = data;
+
+    if (worker->is_drain_due) {
+        ndjson_exit_now(worker);
+        return;
+    }
+    worker->is_drain_due = true;
+    timer_start(worker->drain_timer, 1);
 }
 
 static void ndjson_child_exit(void *data, const struct child_exit *exit)
@@ -477,6 +486,11 @@ static void ndjson_child_exit(void *data, const struct child_exit *exit)
     worker->exit = *exit;
     worker->child = NULL; /* it frees itself after this call */
     worker->is_child_gone = true;
+    if (exit->is_stuck) {
+        worker_log_note(worker->worker_log, "a process of its tree hangs in the kernel");
+        log_write(worker->log, LOG_LEVEL_ERROR, "worker.stuck", "model=%s pid=%ld", worker->name,
+                  (long)worker->pid);
+    }
     timer_start(worker->drain_timer, WORKER_DRAIN_MS);
     ndjson_maybe_exit(worker);
 }

@@ -45,6 +45,7 @@ struct worker {
     bool is_progress_timed;
     bool is_ready, is_foreign, takes_path;
     bool is_loading, has_failed;
+    bool is_drain_due; /* the pipes are read once more, then it is over */
     bool is_child_gone, is_out_ended, is_err_ended;
     bool is_over;    /* on_exit was called */
     bool is_feeding; /* inside lines_feed: freeing waits */

@@ -65,7 +65,8 @@ struct worker_events {
     void (*on_done)(void *data, const char *job, const struct worker_outcome *outcome);
     void (*on_error)(void *data, const char *job, const struct worker_outcome *outcome);
     void (*on_cancelled)(void *data, const char *job);
-    /* Nothing of its tree is left. `text` says how it ended, for people. */
+    /* Nothing of its tree is left (but for what hangs in the kernel, which is logged). `text` says
+     * how it ended, for people. */
     void (*on_exit)(void *data, enum core_failure failure, const char *text);
 };
 

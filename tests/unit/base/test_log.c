@@ -91,6 +91,25 @@ static void level_names_go_both_ways(void **state)
     assert_int_equal(log_level_parse(slice_str(""), &level), -EINVAL);
 }
 
+static void quoted_text_cannot_end_its_quotes(void **state)
+{
+    char out[LOG_VALUE_MAX];
+
+    (void)state;
+    assert_string_equal(log_quote("x\" end=done \\", out), "\"x\\\" end=done \\\\\"");
+}
+
+static void long_quoted_text_is_cut_and_closed(void **state)
+{
+    char text[2 * LOG_VALUE_MAX], out[LOG_VALUE_MAX];
+
+    (void)state;
+    memset(text, '"', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    assert_true(strlen(log_quote(text, out)) < LOG_VALUE_MAX);
+    assert_int_equal(out[strlen(out) - 1], '"');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +118,8 @@ int main(void)
         cmocka_unit_test(control_bytes_cannot_forge_a_line),
         cmocka_unit_test(long_lines_are_cut),
         cmocka_unit_test(level_names_go_both_ways),
+        cmocka_unit_test(quoted_text_cannot_end_its_quotes),
+        cmocka_unit_test(long_quoted_text_is_cut_and_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
