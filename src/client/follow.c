@@ -67,6 +67,7 @@ static void follow_stream_end_cb(void *data)
     struct follow *follow = data;
 
     follow->has_stream = false;
+    loop_stop(follow->client->loop); /* a long poll that trusts in it ends */
 }
 
 static void follow_limit_cb(void *data)
@@ -111,6 +112,12 @@ static bool follow_is_over(const struct follow *follow)
     return follow->is_late || follow->client->signal != 0 || client_job_has_ended(follow->job);
 }
 
+/* A long poll was begun in the trust that the stream shows progress, and the stream has ended. */
+static bool follow_is_blind(const struct follow *follow, unsigned wait_s)
+{
+    return wait_s > FOLLOW_POLL_S && !follow->has_stream;
+}
+
 /* One long poll; until it is through, or the stream or the limit have the last word. */
 static int follow_poll(struct follow *follow, const char *job_id, struct err *err)
 {
@@ -125,7 +132,8 @@ static int follow_poll(struct follow *follow, const char *job_id, struct err *er
     if (rc == 0) {
         options.request = (struct http_client_request){.method = "GET", .target = target.data};
         call_open(&follow->poll, follow->client, &options);
-        while (!follow->poll.is_done && !follow_is_over(follow))
+        while (!follow->poll.is_done && !follow_is_over(follow) &&
+               !follow_is_blind(follow, wait_s))
             loop_run(follow->client->loop);
         if (follow->poll.is_done || follow->client->signal)
             rc = call_wait(&follow->poll, err);
