@@ -85,19 +85,58 @@ static int model_complete(struct model *model, const struct manifest *manifest, 
     return entry ? override_apply(model, entry, config->clock_scale, &ignored, err) : 0;
 }
 
+static bool dir_is_named(const char *dir, const char *name)
+{
+    const char *slash = strrchr(dir, '/');
+
+    return strcmp(slash ? slash + 1 : dir, name) == 0;
+}
+
+static bool dirs_are_siblings(const char *a, const char *b)
+{
+    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+
+    return x && y && x - a == y - b && strncmp(a, b, (size_t)(x - a)) == 0;
+}
+
+/* An interrupted update may leave a copy beside the real one: of two siblings with the same id
+ * the one whose folder bears it is meant, whatever the order. True when the other one left. */
+static bool catalog_displace(struct catalog *catalog, const char *ext_id, const char *taken_by,
+                             const char *dir)
+{
+    auto_free char *old = mem_strdup(taken_by);
+    auto_free char *text = mem_printf("the id %s is that of %s, whose folder bears it: rename one",
+                                      ext_id, dir);
+    size_t kept = 0;
+
+    if (!dirs_are_siblings(old, dir) || dir_is_named(old, ext_id) || !dir_is_named(dir, ext_id))
+        return false;
+    for (size_t i = 0; i < catalog->model_count; i++) {
+        struct model *model = catalog->models[i];
+        if (strcmp(model->ext_id, ext_id) == 0)
+            model_free(model);
+        else
+            catalog->models[kept++] = model;
+    }
+    catalog->model_count = kept;
+    catalog_complain(catalog, ext_id, old, text);
+    return true;
+}
+
 /* Adds all models of a manifest, or none. */
 static int read_models(struct catalog *catalog, const struct manifest *manifest, const char *dir,
                        const struct config *config, struct err *err)
 {
-    size_t first = catalog->model_count;
+    size_t first;
     const char *taken_by;
     int rc = manifest_check_files(manifest, dir, err);
 
     assert(manifest->id); /* it was parsed */
     taken_by = catalog_dir_of(catalog, manifest->id);
-    if (rc == 0 && taken_by)
+    if (rc == 0 && taken_by && !catalog_displace(catalog, manifest->id, taken_by, dir))
         rc = err_set(err, -EEXIST, "the id %s is already that of %s: rename one", manifest->id,
                      taken_by);
+    first = catalog->model_count;
     if (rc == 0 && catalog->model_count + manifest_node_count(manifest) > CATALOG_MODELS_MAX)
         rc = err_set(err, -E2BIG, "more than %d models", CATALOG_MODELS_MAX);
     for (size_t i = 0; rc == 0 && i < manifest_node_count(manifest); i++) {

@@ -4,11 +4,6 @@
  * the simple fact that nobody else is placed while the intent stands. */
 #include "core/rules.h"
 
-static struct core_why why_of(enum core_why_kind kind)
-{
-    return (struct core_why){.kind = kind, .other = CORE_NO_MODEL};
-}
-
 /* The order between models: the priority of the best job, then its age. */
 static bool place_is_before(const struct core_model *a, const struct core_model *b)
 {

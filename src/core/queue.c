@@ -3,11 +3,6 @@
 
 #define LOADS_PER_JOB 2 /* a job survives one failed load, not a second (rule 26) */
 
-static struct core_why why_of(enum core_why_kind kind)
-{
-    return (struct core_why){.kind = kind, .other = CORE_NO_MODEL};
-}
-
 static void queue_refuse(struct core *core, const struct core_event *event, enum core_end end,
                          struct core_why why)
 {

@@ -7,11 +7,6 @@
 #define BACKOFF_MAX_MS   60000
 #define BREAKER_FAILURES 5 /* failures in a row after which a person is needed */
 
-static struct core_why why_of(enum core_why_kind kind)
-{
-    return (struct core_why){.kind = kind, .other = CORE_NO_MODEL};
-}
-
 /* [from][to]: what may follow what. */
 static const bool ALLOWED[CORE_WORKER_STATES][CORE_WORKER_STATES] = {
     [CORE_WORKER_COLD] = {[CORE_WORKER_STARTING] = true},

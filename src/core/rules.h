@@ -4,6 +4,12 @@
 
 #include "core/state.h"
 
+/* A reason without numbers. */
+static inline struct core_why why_of(enum core_why_kind kind)
+{
+    return (struct core_why){.kind = kind, .other = CORE_NO_MODEL};
+}
+
 /* Appends a zeroed command of this kind. */
 struct core_command *core_emit(struct core *core, enum core_command_kind kind);
 

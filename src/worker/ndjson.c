@@ -14,7 +14,6 @@
 #define STDERR_TAIL_BYTES 4096
 #define STRAY_SHOWN_BYTES 200
 #define EXIT_TEXT_MAX     256
-#define LOAD_ID           "load"
 
 extern char **environ;
 
@@ -257,7 +256,7 @@ static bool ndjson_is_load_error(const struct worker *worker, const struct messa
     if (message->type != MESSAGE_ERROR || worker->has_failed)
         return false;
     if (!worker->is_ready || worker->is_loading)
-        return !message->id || strcmp(message->id, LOAD_ID) == 0;
+        return !message->id || strcmp(message->id, NDJSON_LOAD_ID) == 0;
     return false;
 }
 

@@ -11,6 +11,8 @@
 #include "worker/pace.h"
 #include "worker/worker.h"
 
+#define NDJSON_LOAD_ID "load" /* of the one load request a worker gets */
+
 /* A job that was given to the process and has not ended. */
 struct running {
     struct list node;

@@ -6,8 +6,6 @@
 #include "os/file.h"
 #include "worker/ndjson.h"
 
-#define LOAD_ID "load"
-
 /* An input file on its way to base64, on a pool thread. */
 struct encode {
     struct list node;
@@ -42,7 +40,7 @@ static void ndjson_send_action(struct worker *worker, const char *action, const 
 void worker_load(struct worker *worker)
 {
     worker->is_loading = true;
-    ndjson_send_action(worker, "load", LOAD_ID);
+    ndjson_send_action(worker, "load", NDJSON_LOAD_ID);
 }
 
 static void ndjson_job_fail(struct worker *worker, const char *id, const char *code,

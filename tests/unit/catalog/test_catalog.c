@@ -231,6 +231,22 @@ static void broken_extensions_are_told_and_the_others_load(void **state)
     }
 }
 
+static void of_two_with_one_id_the_folder_that_bears_it_wins(void **state)
+{
+    struct world *world = *state;
+
+    add_extension(world, "user/good-copy", MODEL("good")); /* read before or behind it */
+    add_extension(world, "user/good", MODEL("good"));
+    add_extension(world, "user/a-copy", MODEL("good"));
+    read_all(world, NULL);
+
+    assert_int_equal(catalog_count(world->catalog), 1);
+    assert_true(slice_ends_with(slice_str(find(world, "good/n")->dir), "/user/good"));
+    assert_int_equal(catalog_error_count(world->catalog), 2);
+    assert_contains(catalog_error_at(world->catalog, 0)->where, "a-copy");
+    assert_contains(catalog_error_at(world->catalog, 1)->where, "good-copy");
+}
+
 static void a_missing_generator_is_told(void **state)
 {
     struct world *world = *state;
@@ -398,6 +414,7 @@ int main(void)
         TEST(a_command_needs_no_generator),
         TEST(a_command_that_cannot_run_is_told),
         TEST(broken_extensions_are_told_and_the_others_load),
+        TEST(of_two_with_one_id_the_folder_that_bears_it_wins),
         TEST(a_missing_generator_is_told),
         TEST(a_broken_node_takes_its_whole_extension_out),
         TEST(what_is_no_extension_is_passed_over),
