@@ -132,8 +132,7 @@ static int follow_poll(struct follow *follow, const char *job_id, struct err *er
     if (rc == 0) {
         options.request = (struct http_client_request){.method = "GET", .target = target.data};
         call_open(&follow->poll, follow->client, &options);
-        while (!follow->poll.is_done && !follow_is_over(follow) &&
-               !follow_is_blind(follow, wait_s))
+        while (!follow->poll.is_done && !follow_is_over(follow) && !follow_is_blind(follow, wait_s))
             loop_run(follow->client->loop);
         if (follow->poll.is_done || follow->client->signal)
             rc = call_wait(&follow->poll, err);
