@@ -307,6 +307,26 @@ static void test_figure_of_the_worker_beats_the_samples(void **state)
     harness_close(&h);
 }
 
+static void test_figure_above_the_whole_device_is_not_believed(void **state)
+{
+    struct harness h;
+    uint32_t worker;
+
+    (void)state;
+    harness_open(&h);
+    harness_model(&h, A, 4 * GIB);
+    worker = harness_ready(&h, A, 100, 3 * GIB);
+    harness_request(&h, A, 1);
+    harness_feed(
+        &h, (struct core_event){
+                .kind = CORE_EVENT_JOB_DONE, .worker = worker, .job = 1, .peak_bytes = 1ull << 50});
+    assert_in_range(harness_end(&h, 1)->held_bytes, 0, 4 * GIB);
+    harness_skip(&h, 10);
+    harness_sample(&h);
+    assert_in_range(harness_view(&h, A).reserved_bytes, 3 * GIB, 5 * GIB);
+    harness_close(&h);
+}
+
 static void test_declared_need_is_the_floor_before_ten_jobs(void **state)
 {
     struct harness h;
@@ -550,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_unknown_size_gets_all_and_then_what_it_showed),
         cmocka_unit_test(test_worker_that_never_rests_is_learned_all_the_same),
         cmocka_unit_test(test_figure_of_the_worker_beats_the_samples),
+        cmocka_unit_test(test_figure_above_the_whole_device_is_not_believed),
         cmocka_unit_test(test_declared_need_is_the_floor_before_ten_jobs),
         cmocka_unit_test(test_second_job_is_charged_when_it_starts),
         cmocka_unit_test(test_slots_end_where_the_free_bytes_end),
